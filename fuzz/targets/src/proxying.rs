@@ -2,7 +2,8 @@
 //! message that is parsed from it is the one that was written.
 
 use ::proxying::caching::{
-    Arrival, Asker, RequestDirectives, Terms, Use, Validators, combined, is_not_modified, names,
+    Arrival, Asker, RequestDirectives, Stale, Terms, Use, Validators, combined, is_not_modified,
+    names,
 };
 use ::proxying::engine_link::analytics::{Portion, portions};
 use ::proxying::engine_link::{self, Message};
@@ -319,7 +320,8 @@ pub(crate) fn caching(data: &[u8]) {
         (RequestDirectives::of(&request.fields), Asker::of(&request.fields, |_| false));
     let arrival = Arrival { at_s: 784_111_777, delay_s: 1 };
     let _known = is_not_modified(&request.fields, &response.fields);
-    let Some(terms) = Terms::of(response.status, &response.fields, asker, arrival, 9) else {
+    let usual = Stale { if_error_s: 9, while_revalidate_s: 5 };
+    let Some(terms) = Terms::of(response.status, &response.fields, asker, arrival, usual) else {
         return;
     };
     let age_s = arrival.age_s(&response.fields);

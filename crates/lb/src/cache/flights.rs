@@ -57,10 +57,13 @@ struct Progress {
 #[derive(Debug, Default)]
 struct Flight(Mutex<Progress>);
 
+/// The flights of some keys.
+type Shard = Mutex<HashMap<Key, Arc<Flight>>>;
+
 /// All responses of a cache that are under way.
 #[derive(Debug)]
 pub(super) struct Flights {
-    shards: Box<[Mutex<HashMap<Key, Arc<Flight>>>]>,
+    shards: Box<[Shard]>,
     /// Until when keys are known to have responses that are not stored, in monotonic milliseconds.
     private: Box<[AtomicU64]>,
     hasher: RandomState,
@@ -106,7 +109,7 @@ impl Flights {
         usize::try_from(self.hasher.hash_one(key) & u64::from(u32::MAX)).unwrap_or(0)
     }
 
-    fn shard(&self, key: &Key) -> &Mutex<HashMap<Key, Arc<Flight>>> {
+    fn shard(&self, key: &Key) -> &Shard {
         &self.shards[self.hash(key) % SHARDS]
     }
 

@@ -190,10 +190,9 @@ impl Store {
         }
         let purge_one = |shard: &Mutex<Shard>| {
             let mut shard = lock(shard);
-            let is_named =
-                |resource: &&Box<[u8]>| purge.names(resource.get(PORT..).unwrap_or_default());
-            let named = shard.keys().filter(is_named);
-            let named: Vec<Box<[u8]>> = named.cloned().collect();
+            let is_named = |resource: &[u8]| purge.names(resource.get(PORT..).unwrap_or_default());
+            let named: Vec<Box<[u8]>> =
+                shard.keys().filter(|resource| is_named(resource)).cloned().collect();
             let removed: Vec<_> = named.iter().filter_map(|name| shard.remove(name)).collect();
             drop(shard);
             removed.iter().map(|entry| entry.variants.len() as u64).sum::<u64>()

@@ -42,13 +42,17 @@ pub(crate) fn start(base: &Base<'_>) -> anyhow::Result<Part<Opened>> {
 /// How long items keep their values, by the configuration of now.
 pub(crate) struct ByItem(pub(crate) Arc<Config>);
 
-/// The class of a series. Its rows are kept at least one day.
-fn class_in(snapshot: &Snapshot, item: ItemId, kind: Kind) -> Class {
+/// For how many days rows of this kind are kept, at least one.
+fn days_in(snapshot: &Snapshot, item: ItemId, kind: Kind) -> u16 {
     let days = snapshot
         .items
         .get(&item)
         .map_or(1, |item| if kind.is_trend() { item.trends_days } else { item.history_days });
-    class_of(u64::from(days.max(1)) * u64::from(DAY_S))
+    days.max(1)
+}
+
+fn class_in(snapshot: &Snapshot, item: ItemId, kind: Kind) -> Class {
+    class_of(u64::from(days_in(snapshot, item, kind)) * u64::from(DAY_S))
 }
 
 impl Retention for ByItem {
@@ -254,9 +258,9 @@ pub(crate) fn of_config(
     config: &Arc<Config>,
     clock: &SharedClock,
 ) -> anyhow::Result<Arc<dyn Store>> {
-    let by_item = Arc::new(ByItem(Arc::clone(config)));
-    let retention = Arc::clone(&by_item) as Arc<dyn Retention>;
-    let keeps = Arc::new(move |item, kind| by_item.days(item, kind));
+    let retention = Arc::new(ByItem(Arc::clone(config)));
+    let config = Arc::clone(config);
+    let keeps = Arc::new(move |item, kind| days_in(&config.snapshot(), item, kind));
     Ok(stores::named(word, retention, keeps, clock)?)
 }
 

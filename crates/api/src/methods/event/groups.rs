@@ -16,7 +16,7 @@ use crate::get::Get;
 use crate::methods::Described;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Nested, Text};
-use crate::object::{Field, field, missing};
+use crate::object::{field, missing};
 use crate::params;
 
 pub(crate) const GROUPS: Described = Described {
