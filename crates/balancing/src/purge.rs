@@ -20,7 +20,7 @@ pub enum Purge {
     Uri(String),
     /// Those of all URIs that begin so.
     Prefix(String),
-    /// All.
+    /// Every stored response.
     All,
 }
 

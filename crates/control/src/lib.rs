@@ -11,6 +11,7 @@ pub mod authority;
 mod channel;
 pub mod engine;
 mod liveness;
+mod purges;
 pub mod server;
 
 use std::time::Duration;

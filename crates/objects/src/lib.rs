@@ -45,6 +45,6 @@ pub use service::{
 pub use severity::Severity;
 pub use step::{Choice, OnFail, Param, ParamRule, Params, StepKind};
 pub use trigger::{CorrelationMode, ProblemMode, RecoveryMode};
-pub use user::UserType;
+pub use user::{MfaType, UserType};
 pub use value_map::MappingType;
 pub use value_type::ValueType;

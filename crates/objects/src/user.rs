@@ -13,3 +13,13 @@ numbered! {
         SuperAdmin = 3, "", "Super admin";
     }
 }
+
+numbered! {
+    /// How a second factor is checked; the API's `type` of MFA methods.
+    MfaType: u8 {
+        /// Codes that change with the time.
+        Totp = 1, "", "TOTP";
+        /// The service of Duo.
+        Duo = 2, "", "Duo";
+    }
+}

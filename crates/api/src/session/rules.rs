@@ -1,10 +1,10 @@
 //! How a user signs in, by the settings and the user's groups.
 
 use config::db::{Reader, Row};
+use objects::MfaType;
 
 use crate::error::ApiResult;
 use crate::methods::authentication::Current;
-use crate::methods::mfa::TOTP;
 
 /// Values of `gui_access` of user groups.
 const INTERNAL: i64 = 1;
@@ -69,7 +69,7 @@ pub(crate) fn needs_code(reader: &mut dyn Reader, userid: u64) -> ApiResult<bool
     let current = Current::read(reader)?;
     let mfaid = mfa(reader, &current, &groups)?;
     let sql = "SELECT mfaid FROM mfa WHERE mfaid = ? AND type = ?";
-    Ok(mfaid != 0 && !reader.query(sql, &[mfaid.into(), TOTP.into()])?.is_empty())
+    Ok(mfaid != 0 && !reader.query(sql, &[mfaid.into(), MfaType::Totp.number().into()])?.is_empty())
 }
 
 /// The directory of the groups: of several, the first by name. Groups without one use the default.

@@ -20,7 +20,7 @@ use stdx::clock::SharedClock;
 use stdx::sync::lock;
 
 use crate::liveness::Liveness;
-use crate::server::Purges;
+use crate::purges::Purges;
 use windows::{Engine, Key};
 
 /// Engines report this often.

@@ -4,7 +4,6 @@ mod checks;
 mod groups;
 mod orders;
 mod placement;
-mod purges;
 mod records;
 mod report;
 mod session;
@@ -38,7 +37,6 @@ use crate::authority::Authority;
 use checks::Checks;
 use groups::Groups;
 use placement::Placer;
-pub(crate) use purges::Purges;
 use tickets::Tickets;
 
 /// Connections of all engines.

@@ -19,12 +19,12 @@ use transactions::Stream;
 
 use super::checks::{Seat, Sheet};
 use super::placement::Told;
-use super::purges::Desk;
 use super::records::Records;
 use super::report::{Reporting, too_long};
 use super::{From, Place, Shared, blocking};
 use crate::authority::{engine_id, fingerprint, until_s};
 use crate::channel::Channel;
+use crate::purges::Desk;
 use crate::{OPENING, SILENCE};
 
 /// Longest time between the arrival of a block and its acknowledgement.

@@ -6,6 +6,7 @@ mod replace;
 use config::Edit;
 use config::db::{Row, query_by_ids};
 use config::table;
+use objects::MfaType;
 
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
@@ -31,16 +32,13 @@ pub(crate) const METHODS: &[Method] = &[
     Method::user("user.replacetotp", replace::replace),
 ];
 
-/// Values of `type`.
-pub(crate) const TOTP: i64 = 1;
-const DUO: i64 = 2;
-
 const DUO_UNSUPPORTED: &str = "Sign-in with Duo is not supported: give the user groups of the account an MFA method of type TOTP.";
 
 /// Refuses sign-ins with an MFA method that is stored only; 0 = the user needs none.
 pub(crate) fn check_supported(call: &Call<'_>, mfaid: u64) -> ApiResult<()> {
     let is_duo = "SELECT mfaid FROM mfa WHERE mfaid = ? AND type <> ?";
-    if mfaid != 0 && !call.rows(is_duo, &[mfaid.into(), TOTP.into()])?.is_empty() {
+    if mfaid != 0 && !call.rows(is_duo, &[mfaid.into(), MfaType::Totp.number().into()])?.is_empty()
+    {
         return Err(ApiError::application(DUO_UNSUPPORTED));
     }
     Ok(())
@@ -48,7 +46,7 @@ pub(crate) fn check_supported(call: &Call<'_>, mfaid: u64) -> ApiResult<()> {
 
 const FIELDS: &[Field] = &[
     field("mfaid", Id, ReadOnly, "Id of the MFA method."),
-    field("type", OneOf(&[TOTP, DUO]), Required, "1 = TOTP, 2 = Duo (stored only)."),
+    field("type", OneOf(MfaType::NUMBERS), Required, "1 = TOTP, 2 = Duo (stored only)."),
     field("name", Name(128), Required, "Name."),
     field(
         "hash_function",
@@ -94,7 +92,7 @@ pub(crate) const CONFIRMATION: Described = Described {
     result: &[
         field("mfaid", Id, ReadOnly, "MFA method."),
         field("name", Text(128), ReadOnly, "Its name."),
-        field("type", OneOf(&[TOTP]), ReadOnly, "1 = TOTP."),
+        field("type", OneOf(&[MfaType::Totp.number()]), ReadOnly, "1 = TOTP."),
         field("code_length", OneOf(&[6, 8]), ReadOnly, "Digits of a code."),
         field(
             "totp_secret",
@@ -149,8 +147,8 @@ pub(crate) const REPLACE: Described = Described {
 
 type When = &'static [(&'static str, &'static [i64])];
 
-const OF_TOTP: When = &[("type", &[TOTP])];
-const OF_DUO: When = &[("type", &[DUO])];
+const OF_TOTP: When = &[("type", &[MfaType::Totp.number()])];
+const OF_DUO: When = &[("type", &[MfaType::Duo.number()])];
 
 const OWN: &[OnlyWhen] = &[
     OnlyWhen::new("hash_function", OF_TOTP).required(),
@@ -216,7 +214,7 @@ impl Plain for Mfa {
     ) -> ApiResult<()> {
         let Some(before) = before else { return Ok(()) };
         let kind = draft.value("type", Some(before)).as_int();
-        if kind == DUO && before.int("type") != kind {
+        if MfaType::Duo.is(kind) && before.int("type") != kind {
             // The empty values of a TOTP method are refused as if they were given.
             for name in ["api_hostname", "clientid", "client_secret"] {
                 if !draft.gives(name) {

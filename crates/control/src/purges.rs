@@ -41,7 +41,7 @@ impl Outcome {
 pub(crate) struct Purges(Mutex<HashMap<u64, mpsc::Sender<Ask>>>);
 
 /// The side of an engine's connection.
-pub(super) struct Desk {
+pub(crate) struct Desk {
     asks: mpsc::Receiver<Ask>,
     sent: HashMap<u64, Outcome>,
     last: u64,
@@ -51,7 +51,7 @@ pub(super) struct Desk {
 
 impl Purges {
     /// The connection of an engine begins to take orders.
-    pub(super) fn enter(&self, engine: u64) -> Desk {
+    pub(crate) fn enter(&self, engine: u64) -> Desk {
         let (sender, asks) = mpsc::channel(WAITING);
         let mut engines = lock(&self.0);
         engines.retain(|_, sender| !sender.is_closed());
@@ -98,7 +98,7 @@ impl Purges {
 
 impl Desk {
     /// Waits for the next order: its number and text.
-    pub(super) async fn next(&mut self) -> (u64, String) {
+    pub(crate) async fn next(&mut self) -> (u64, String) {
         loop {
             let Some(Ask { text, outcome }) = self.asks.recv().await else {
                 // A newer connection of the engine takes them.
@@ -114,7 +114,7 @@ impl Desk {
     }
 
     /// The engine has carried an order out. Number 0: it knows such orders.
-    pub(super) fn done(&mut self, number: u64, count: u64, error: &str) {
+    pub(crate) fn done(&mut self, number: u64, count: u64, error: &str) {
         self.able = true;
         if let Some(outcome) = self.sent.remove(&number) {
             outcome.send(if error.is_empty() { Ok(count) } else { Err(error.to_owned()) });
