@@ -125,12 +125,13 @@ await step("problems are selected without all ids", async () => {
   await page.getByRole("button", { name: "Deselect" }).click();
 });
 
+// The host of the server may have problems, too.
 await step("problems are grouped by host", async () => {
   largest = 0;
   await go("/problems?by=host");
   const first = dataRows("Grouped problems").first();
   await first.getByText(/^node-/).waitFor();
-  await page.getByText(/^The 1.000 worst of 2.000 groups/).waitFor();
+  await page.getByText(/^The 1.000 worst of 2.00[01] groups/).waitFor();
   await first.getByText("50", { exact: true }).first().waitFor();
   expect(largest < 500_000, `an answer of ${largest} bytes`);
 });

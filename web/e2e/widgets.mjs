@@ -375,6 +375,8 @@ export async function allWidgets() {
   const all = placed(kinds({ groupid, made, disks, more }));
   const { dashboardids } = await call("dashboard.create", {
     name: "Every kind",
+    // A slide show would turn pages while they are looked at.
+    auto_start: 0,
     pages: [0, 1].map((page) => ({
       name: PAGES[page],
       widgets: all.filter(({ at }) => at === page).map(({ widget }) => widget),
