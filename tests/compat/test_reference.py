@@ -212,6 +212,9 @@ class Compared(unittest.TestCase):
         if remaining > 0:
             time.sleep(remaining)
         compared = 0
+        # Tests that run beside this one make accounts: the servers then read different files.
+        age_s = time.time() - os.stat("/etc/passwd").st_mtime
+        accounts_changed = age_s < time.monotonic() - self.collecting_since
         for host in ("agentd-passive", "agent2-passive", "agentd", "agent2"):
             theirs = self.theirs.items(host)
             ours = self.ours.items(host)
@@ -219,7 +222,7 @@ class Compared(unittest.TestCase):
                 self.assertEqual(sorted(set(theirs) ^ set(ours)), [])
             faults = []
             for key, item in sorted(theirs.items()):
-                if item["state"] != "0":
+                if item["state"] != "0" or (accounts_changed and "[/etc/passwd" in key):
                     continue
                 past = self.theirs.history(item)
                 if key in ours and ours[key]["state"] != "0":
