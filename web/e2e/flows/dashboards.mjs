@@ -62,12 +62,12 @@ async function everyKind() {
     await problems.getByText("No problems match").waitFor();
   });
   for (const [theme, width, height, at] of [
-    ["light", 1280, 2300, 0],
-    ["light", 1280, 2300, 1],
-    ["dark", 1280, 2300, 0],
-    ["dark", 1280, 2300, 1],
-    ["light", 390, 6500, 0],
-    ["light", 390, 6500, 1],
+    ["light", 1280, 3800, 0],
+    ["light", 1280, 3800, 1],
+    ["dark", 1280, 3800, 0],
+    ["dark", 1280, 3800, 1],
+    ["light", 390, 9000, 0],
+    ["light", 390, 9000, 1],
   ]) {
     await step(`${PAGES[at]}, ${theme} at ${width}`, async () => {
       await page.evaluate((value) => localStorage.setItem("vedette.theme", value), theme);
