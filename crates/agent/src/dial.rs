@@ -33,8 +33,8 @@ impl Dialer {
         self.contexts.as_ref()
     }
 
-    /// Sends a message to a server (`host:port`) and reads the payload of its response; empty if the server just
-    /// closes.
+    /// Sends a message to a server (`host:port`) and reads the payload of its response; empty if the server
+    /// closes the connection without one.
     pub(crate) async fn exchange(&self, address: &str, message: &str) -> Result<Vec<u8>, GetError> {
         let connected = self.connect(address).await;
         let stream = connected.map_err(|error| GetError::Io { stage: "connect", error })?;

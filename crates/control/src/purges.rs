@@ -31,7 +31,7 @@ struct Outcome {
 
 impl Outcome {
     fn send(self, purged: Purged) {
-        // Nobody waits any more.
+        // The call may have timed out.
         let _late = self.sender.try_send((self.engine, purged));
     }
 }

@@ -38,7 +38,7 @@ pub enum ConfError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         error: std::io::Error,
     },
     /// A line is wrong.
@@ -46,7 +46,7 @@ pub enum ConfError {
     Line {
         /// The line.
         place: Place,
-        /// Why.
+        /// What is wrong.
         what: String,
     },
     /// Parameters do not fit each other.
@@ -54,7 +54,7 @@ pub enum ConfError {
     Whole {
         /// The main file.
         path: PathBuf,
-        /// Why.
+        /// What is wrong.
         what: String,
     },
 }

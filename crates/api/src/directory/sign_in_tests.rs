@@ -208,7 +208,7 @@ fn users_who_stay_signed_in_are_provisioned_again() {
     assert_eq!((provision(60), server.count(sql)), ((true, true), start + 3_660));
     server.clock.advance(Duration::from_secs(7_200));
     super::due::provision_due(&server.api);
-    assert_eq!(server.count(sql), start + 3_660, "nobody used the session");
+    assert_eq!(server.count(sql), start + 3_660, "the session was not used");
     GONE.store(true, Ordering::SeqCst);
     server.write_sql(&["UPDATE userdirectories SET host = '127.0.0.2'"]);
     assert_eq!(provision(1), (true, true), "the server is unavailable");

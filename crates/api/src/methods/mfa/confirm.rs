@@ -73,8 +73,8 @@ impl Holder {
         Ok(result)
     }
 
-    /// The secret that the session enrols. The session has it until a right code: calls without one change nothing
-    /// else.
+    /// The secret that the session enrols. It stays in the session until a right code is given; calls without a
+    /// code write nothing further.
     pub(super) fn enrol(&self, call: &Call<'_>) -> ApiResult<String> {
         match self.enrolled.is_empty() {
             true => session::begin_enrolment(call.api, &self.digest, &totp::new_secret()?),
